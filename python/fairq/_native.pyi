@@ -64,27 +64,34 @@ class Dispatcher:
         items_max: int,
         items_per_tenant_max: int,
         tenants_max: int,
-        guess: int,
-        lead: int,
+        steps: int,
     ) -> None: ...
-    def push(self, tenant: str, now: int, seats: int, guess: int | None, size: int, item: int) -> tuple[int, int]:
-        """The item's ticket; a LookupError has the name of why it is refused and a sentence."""
+    def push(self, tenant: str, now: int, asked: tuple[int, int | None, int], item: object) -> None:
+        """An item for workers; a LookupError has the name of why it is refused and a sentence."""
 
-    def start(self, now: int) -> tuple[tuple[int, int], int, str, int] | None:
-        """Ticket, item, tenant and wait of the item that starts now."""
+    def ask(self, tenant: str, now: int, asked: tuple[int, int | None, int], seat: object) -> None:
+        """The request of a seat, which begins at once if it may."""
 
-    def progress(self, named: tuple[int, int], cost: int) -> bool: ...
-    def complete(self, named: tuple[int, int], cost: int) -> bool: ...
-    def cancel(self, named: tuple[int, int], cost: int) -> bool: ...
-    def remove(self, named: tuple[int, int]) -> bool: ...
-    def drain(self) -> list[int]: ...
+    def grant(self, now: int, asking: object = None) -> None:
+        """Seats that are free go to the requests that wait; each is told."""
+
+    def take(self, now: int, seat: object) -> bool:
+        """The next item for a worker, into its seat."""
+
+    def progress(self, named: tuple[int, int], cost: int) -> None: ...
+    def end(self, named: tuple[int, int], cost: int | None, is_typical: bool) -> None: ...
+    def forsake(self, named: tuple[int, int]) -> None: ...
+    def drain(self) -> list[Any]: ...
     def close(self) -> None: ...
     def set_weight(self, tenant: str, weight: float) -> None: ...
     def set_priority(self, tenant: str, priority: int) -> None: ...
-    def counts(self) -> tuple[int, int, int, int]:
+    def state(self) -> tuple[int, int, int, int]:
         """Items that wait, items that run, seats taken, tenants known."""
 
-    def waits(self) -> list[tuple[str, int, int, int]]:
+    def counts(self) -> tuple[list[int], dict[str, int], int]:
+        """Items admitted, completed, failed, forsaken; refused by reason; the cost."""
+
+    def waits(self, most: int) -> list[tuple[str, int, int, int]]:
         """Of each tenant: items started, their waits together, the longest."""
 
 class Tables:

@@ -166,11 +166,12 @@ def of_serving(found: Serving, style: Style) -> Any:
     by_requests = sorted(found.tenants, key=lambda row: -row["requests"])
     shown = [row["tenant"] for row in by_requests[:TENANTS]]
     rows = [row for row in found.rows if row["tenant"] in shown]
+    rows.sort(key=lambda row: shown.index(row["tenant"]))
     asked = found.question
     of = "random requests" if asked["log"] is None else Path(asked["log"]).name
     left = len(by_requests) - len(shown)
     caption = "waiting: from the arrival to the start; share: of the seats while the tenant waits; gap: the most by "
-    caption += "which it fell behind another while both waited, service over weight"
+    caption += "which it fell behind another while both waited, service over weight as the policy counts it"
     caption += f"; {left} tenants with fewer requests left out" if left else ""
     return figures.bars(
         rows, list(SERVED), ["policy"], "tenant", f"Tenants on {asked['seats']} seats: {of}", caption=caption,
@@ -178,7 +179,7 @@ def of_serving(found: Serving, style: Style) -> Any:
     )  # fmt: skip
 
 
-TENANTS = 8
+TENANTS = 6
 """Tenants of a server's figure: those with most requests."""
 
 

@@ -121,7 +121,7 @@ def test_every_function_is_tried_and_knows_the_kinds_of_its_arguments():
         (lambda: fairq.replay("x", rate="1 bit/s", buffer="1 kB", disciplines="fq"), "write a list of texts"),
         (lambda: fairq.listing("queues"), "nothing of that name to list; did you mean disciplines?"),
         (lambda: fairq.listing("paper"), "did you mean papers?"),
-        (lambda: fairq.listing("planets"), "transports, traffic, receivers, topologies, papers"),
+        (lambda: fairq.listing("planets"), "transports, traffic, receivers, topologies, policies, papers"),
         (lambda: fairq.explain(None), "name: None is None; write text"),
         (lambda: fairq.audit("fq", seeds=0), "seeds: 0 is none; write a whole number from 1 up, or None"),
         (lambda: fairq.audit("fq", seeds=-1), "seeds: -1 is none"),

@@ -1,7 +1,10 @@
 """Fair shares inside a server: seats for threads, for tasks and for workers, and the examples."""
 
 import asyncio
+import contextlib
+import copy
 import gc
+import itertools
 import re
 import sys
 import threading
@@ -10,6 +13,8 @@ import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -211,7 +216,7 @@ def test_items_that_wait_are_handed_back():
     [
         ({"items_max": 1}, {}, "full", "too many items wait"),
         ({"items_per_tenant_max": 1}, {}, "tenant_full", "too many items of this tenant wait"),
-        ({}, {"seats": 2}, "too_wide", "the item asks for more seats than there are"),
+        ({}, {"seats": 2}, "too_wide", "the item asks for more seats than may be taken"),
     ],
 )
 def test_a_request_beyond_the_limits_is_refused_with_the_reason(limits, ask, reason, says):
@@ -238,6 +243,11 @@ def test_a_closed_dispatcher_refuses():
         (lambda: fairq.Dispatcher(1, items_max=-1), "items_max: -1: it is a whole number"),
         (lambda: fairq.Dispatcher(1, weights={"a": 0}), "weights: a: `0`: a weight is a number from"),
         (lambda: fairq.Dispatcher(1).push(3, "x"), "tenant: 3: it is the name of a tenant"),
+        (lambda: fairq.Dispatcher(1).seat("\ud800"), "it is the name of a tenant"),
+        (lambda: fairq.Dispatcher(1).seat("a", timeout=-1), "timeout: -1: it is a number of seconds, at least 0"),
+        (lambda: fairq.Dispatcher(1, weights={3: 1}), "weights: 3: tenant: 3: it is the name of a tenant"),
+        (lambda: fairq.Dispatcher(1, weights="a"), "weights: `a` is not TENANT=NUMBER"),
+        (lambda: fairq.Dispatcher(1, policy=None), "policy: None: it is a text, as sfq_d"),
         (lambda: fairq.Dispatcher(1).push("a", "x", guess=-1), "guess: -1: it is a number of at least 0"),
         (lambda: fairq.Dispatcher(1).push("a", "x", seats=0), "seats: 0: it is a whole number"),
     ],
@@ -386,3 +396,178 @@ def test_the_pool_of_the_example_serves_tenants_in_turn_and_outlives_what_fails(
     assert "".join(served) == "gsgsgg"
     assert capsys.readouterr().out == "s: ZeroDivisionError('division by zero')\n"
     assert pool.dispatcher.seats_taken == 0
+
+
+class Stop(BaseException):
+    """Raised at a line of the dispatcher, as a signal would be."""
+
+
+def is_deleting(frame):
+    while frame is not None and frame.f_code.co_name != "__del__":
+        frame = frame.f_back
+    return frame is not None
+
+
+def stopped_at(line, work):
+    """Do `work`, which is stopped before the n-th line of the dispatcher; whether it came that far."""
+    count = itertools.count()
+
+    def trace(frame, event, arg):
+        # what an object raises as it is deleted, Python swallows
+        if Path(frame.f_code.co_filename).name != "dispatcher.py" or frame.f_code.co_name == "__del__":
+            return None
+        if event == "line" and next(count) == line and not is_deleting(frame):
+            raise Stop
+        return trace
+
+    sys.settrace(trace)
+    try:
+        work()
+    except Stop:
+        return True
+    finally:
+        sys.settrace(None)
+    return False
+
+
+@pytest.mark.parametrize("has_workers", [False, True])
+def test_no_seat_is_lost_wherever_a_signal_raises(has_workers):
+    dispatcher, lines = fairq.Dispatcher(1), itertools.count()
+
+    def ask():
+        with dispatcher.seat("a", timeout=LONG) as seat:
+            seat.cost = 1
+
+    def serve():
+        if not dispatcher.waiting:
+            dispatcher.push("a", 1)
+        with dispatcher.next(timeout=LONG) as seat:
+            seat.cost = seat.item
+
+    work = serve if has_workers else ask
+    while stopped_at(next(lines), work):
+        if dispatcher.seats_taken:
+            gc.collect()
+        assert (dispatcher.seats_taken, dispatcher.running) == (0, 0)
+    assert next(lines) > 20
+
+
+def test_streams_that_the_garbage_collector_ends_give_their_seats_back():
+    dispatcher = fairq.Dispatcher(10_000)
+
+    def stream(own):
+        with dispatcher.seat("a", timeout=LONG):
+            yield own
+
+    threshold = gc.get_threshold()
+    gc.set_threshold(3)
+    try:
+        for _ in range(3000):
+            cycle = []
+            cycle += [cycle, stream(cycle)]
+            next(cycle[1])
+    finally:
+        gc.set_threshold(*threshold)
+    assert 0 < dispatcher.running < 3000
+    del cycle
+    gc.collect()
+    assert (dispatcher.seats_taken, dispatcher.waiting) == (0, 0)
+    assert "fairq_dispatcher_admitted_total 3000\n" in dispatcher.metrics()
+
+
+@pytest.mark.parametrize("policy", ["sfq_d", "vtc", "drr(quantum=1000)", "wfq"])
+def test_a_tenant_whose_requests_fail_gets_no_more_than_its_share(policy):
+    dispatcher = fairq.Dispatcher(1, policy)
+    for number in range(200):
+        dispatcher.push("fails" if number % 2 else "fair", number)
+    served = []
+    while len(served) < 100:
+        seat = dispatcher.next()
+        served.append(seat.tenant)
+        with pytest.raises(OSError) if seat.tenant == "fails" else contextlib.nullcontext(), seat:
+            seat.progress(1000)
+            if seat.tenant == "fails":
+                raise OSError
+    assert abs(served.count("fails") - 50) <= 2
+
+
+def test_a_failure_without_a_cost_is_charged_what_was_guessed():
+    dispatcher = fairq.Dispatcher(1)
+    for tenant in "abab":
+        dispatcher.push(tenant, None, guess=10)
+    order = []
+    for seat in itertools.islice(dispatcher, 4):
+        order.append(seat.tenant)
+    assert "".join(order) == "abab" and "cost_total 0.0\n" in dispatcher.metrics()
+
+
+def test_costs_are_any_numbers(monkeypatch):
+    numpy = pytest.importorskip("numpy")
+    dispatcher = fairq.Dispatcher(1)
+    for cost in (numpy.int64(7), numpy.float32(0.5), Decimal("1.5"), Fraction(1, 2), 1e300):
+        with dispatcher.seat("a") as seat:
+            seat.cost = cost
+    assert seat.cost == pytest.approx((2**64 - 1) / 1e6)
+    for cost in ("7", None, float("nan"), float("inf"), -1, 10**400):
+        with pytest.raises(fairq.UsageError, match="it is a number of at least 0"), dispatcher.seat("a") as seat:
+            seat.cost = cost
+    assert dispatcher.seats_taken == 0
+
+
+def test_a_worker_can_catch_a_cost_that_makes_no_sense():
+    dispatcher = fairq.Dispatcher(1)
+    for item in ("x", 2):
+        dispatcher.push("a", item)
+    dispatcher.close()
+    refused = []
+    for seat in dispatcher:
+        try:
+            seat.cost = seat.item
+        except fairq.UsageError:
+            refused.append(seat.item)
+    assert refused == ["x"]
+
+
+def test_a_claim_is_for_one_block():
+    dispatcher = fairq.Dispatcher(2)
+    claim = dispatcher.seat("a")
+    with claim, pytest.raises(fairq.UsageError, match="a claim is for one block"), claim:
+        pass
+    assert dispatcher.seats_taken == 0
+
+
+def test_a_free_seat_needs_no_time():
+    async def main():
+        dispatcher = fairq.Dispatcher(1)
+        async with dispatcher.seat("a", timeout=0):
+            with pytest.raises(TimeoutError):
+                async with dispatcher.seat("a", timeout=0):
+                    pass
+            message = "waiting would stop the event loop; write `async with`"
+            with pytest.raises(fairq.UsageError, match=message), dispatcher.seat("a"):
+                pass
+        assert (dispatcher.seats_taken, dispatcher.waiting) == (0, 0)
+        with dispatcher.seat("a"):
+            pass
+
+    asyncio.run(main())
+
+
+def test_a_quantum_is_in_the_unit_of_costs_or_a_time():
+    calls = [(tenant, 1) for tenant in "a" * 12 + "b" * 12]
+    assert order("drr(quantum=2)", calls) == order("drr(quantum=2s)", calls) == "aabb" * 6
+    assert order("drr(quantum=4)", calls) == "aaaabbbb" * 3
+
+
+def test_a_dispatcher_cannot_be_copied():
+    with pytest.raises(TypeError, match="a dispatcher cannot be copied"):
+        copy.copy(fairq.Dispatcher(1))
+
+
+def test_the_counters_of_tenants_are_of_the_busiest():
+    dispatcher = fairq.Dispatcher(1)
+    for tenant in ("busy", "idle", "busy"):
+        with dispatcher.seat(tenant):
+            pass
+    text = dispatcher.metrics(tenants=1)
+    assert 'started_total{tenant="busy"} 2' in text and "idle" not in text

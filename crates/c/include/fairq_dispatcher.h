@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 /* Why an item is not admitted. */
-#define FAIRQ_REFUSED_TOO_WIDE 6         /* it asks for more seats than there are */
+#define FAIRQ_REFUSED_TOO_WIDE 6         /* it asks for more seats than may be taken */
 #define FAIRQ_REFUSED_FULL 7             /* too many items wait */
 #define FAIRQ_REFUSED_TENANT_FULL 8      /* too many items of its tenant wait */
 #define FAIRQ_REFUSED_TOO_MANY_TENANTS 9 /* too many tenants have items here */

@@ -15,7 +15,7 @@ pub const FAIRQ_EMPTY: c_int = 4;
 /// No such packet, no update.
 pub const FAIRQ_NONE: c_int = 5;
 
-/// The item asks for more seats than there are.
+/// The item asks for more seats than may be taken.
 pub const FAIRQ_REFUSED_TOO_WIDE: c_int = 6;
 /// Too many items wait.
 pub const FAIRQ_REFUSED_FULL: c_int = 7;
@@ -95,7 +95,7 @@ pub(crate) const fn message(code: c_int) -> &'static CStr {
         FAIRQ_NOT_BEFORE => c"packets are held, but none may leave yet",
         FAIRQ_EMPTY => c"nothing is held",
         FAIRQ_NONE => c"there is none",
-        FAIRQ_REFUSED_TOO_WIDE => c"the item asks for more seats than there are",
+        FAIRQ_REFUSED_TOO_WIDE => c"the item asks for more seats than may be taken",
         FAIRQ_REFUSED_FULL => c"too many items wait",
         FAIRQ_REFUSED_TENANT_FULL => c"too many items of this tenant wait",
         FAIRQ_REFUSED_TOO_MANY_TENANTS => c"too many tenants have items here",

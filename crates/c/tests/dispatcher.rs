@@ -11,8 +11,7 @@ fn build(policy: &str, seats: FairqSeats) -> Result<*mut FairqDispatcher, (c_int
     let (text, mut server) = (CString::new(policy).expect("no zero inside"), null_mut());
     let mut message: [c_char; 120] = [1; 120];
     // SAFETY: the text ends with a zero, the others are places of ours.
-    let code =
-        unsafe { fairq_dispatcher_new(text.as_ptr(), &seats, &mut server, message.as_mut_ptr(), message.len()) };
+    let code = unsafe { fairq_dispatcher_new(text.as_ptr(), &seats, &mut server, message.as_mut_ptr(), message.len()) };
     if code == FAIRQ_OK {
         return Ok(server);
     }

@@ -17,8 +17,7 @@ const PAIRS_MIN: u64 = 20;
 
 /// The answer of these rows.
 pub(crate) fn of(tenants: &[TenantRow], policies: &[PolicyRow], rows: &[Row], likeness: &[Likeness]) -> Answer {
-    let least = tenants.iter().reduce(|a, b| if b.load < a.load { b } else { a });
-    let tenant = least.map_or(String::new(), |tenant| tenant.tenant.clone());
+    let (tenant, who) = asking_least(tenants, rows);
     let of_tenant: Vec<&Row> = rows.iter().filter(|row| row.tenant == tenant).collect();
     let measured: Vec<(&Row, f64)> = of_tenant.iter().filter_map(|row| Some((*row, row.waiting_s_p99?))).collect();
     let low = measured.iter().copied().reduce(|a, b| if b.1 < a.1 { b } else { a });
@@ -31,9 +30,9 @@ pub(crate) fn of(tenants: &[TenantRow], policies: &[PolicyRow], rows: &[Row], li
     let (first, others): (Vec<_>, Vec<_>) = measured.iter().copied().partition(is_best);
     let names = |rows: &[(&Row, f64)]| rows.iter().map(|(row, _)| row.policy.clone()).collect::<Vec<String>>();
     let (best, decided) = (names(&first), !others.is_empty());
-    let mut text = String::new();
+    let mut text =
+        policies.iter().find_map(|row| row.note.as_ref()).map_or(String::new(), |note| format!("In the log {note}. "));
     if let Some((_, low)) = low {
-        let who = if tenants.len() > 1 { format!("`{tenant}`, which asks least,") } else { format!("`{tenant}`") };
         let _ = write!(text, "99 % of the requests of {who} start within {} {}", shown(low), under(&best));
         if let Some(high) = others.iter().map(|(_, value)| *value).reduce(f64::max) {
             let last: Vec<_> = others.into_iter().filter(|(_, value)| *value >= high * (1.0 - SAME)).collect();
@@ -50,6 +49,32 @@ pub(crate) fn of(tenants: &[TenantRow], policies: &[PolicyRow], rows: &[Row], li
     Answer { tenant, quantity: QUANTITY, best, decided, looks_like, text: text.trim().to_owned() }
 }
 
+/// The tenant that asks least, and how it is spoken of. One of few requests, and of fewer than a
+/// tenth of another's, tells little. Of those that ask the same it is the one that waits longest.
+fn asking_least(tenants: &[TenantRow], rows: &[Row]) -> (String, String) {
+    let most = tenants.iter().map(|tenant| tenant.requests).max().unwrap_or(0);
+    let enough = most.div_ceil(10).min(REQUESTS_MIN);
+    let asked = |tenant: &TenantRow| tenant.requests as f64 * tenant.cost_s_mean;
+    let waits = |tenant: &TenantRow| {
+        let own = rows.iter().filter(|row| row.tenant == tenant.tenant);
+        own.filter_map(|row| row.waiting_s_p99).fold(0.0, f64::max)
+    };
+    let with_enough = || tenants.iter().filter(|tenant| tenant.requests >= enough);
+    let least = with_enough().map(asked).fold(f64::INFINITY, f64::min);
+    let as_little: Vec<&TenantRow> = with_enough().filter(|tenant| asked(tenant) <= least * (1.0 + SAME)).collect();
+    let longest = as_little.iter().copied().reduce(|a, b| if waits(b) > waits(a) { b } else { a });
+    let tenant = longest.map_or(String::new(), |tenant| tenant.tenant.clone());
+    let who = match (tenants.len(), as_little.len()) {
+        (1, _) => format!("`{tenant}`"),
+        (_, 1) => format!("`{tenant}`, which asks least,"),
+        _ => format!("`{tenant}`, which waits longest of those that ask least,"),
+    };
+    (tenant, who)
+}
+
+/// As many requests are not few.
+const REQUESTS_MIN: u64 = 100;
+
 /// Whether gaps stayed within bounds, and where none is proven.
 fn bounds(policies: &[PolicyRow]) -> String {
     let nearest = policies.iter().filter_map(|row| Some((row, row.bound_reached?)));
@@ -61,7 +86,7 @@ fn bounds(policies: &[PolicyRow]) -> String {
         .collect();
     let largest = policies.iter().filter(|row| without.contains(&row.policy)).filter_map(|row| row.gap_s_max);
     let mut text = String::new();
-    if let Some((row, part)) = nearest {
+    if let Some((row, part)) = nearest.filter(|(_, part)| *part > 0.0) {
         let kept = if part <= 1.0 { "No tenant fell" } else { "A tenant fell" };
         text = format!(
             " {kept} further behind another than the bound of the policy; {} came nearest, to {:.0} % of it.",
@@ -69,7 +94,7 @@ fn bounds(policies: &[PolicyRow]) -> String {
             100.0 * part
         );
     }
-    if let Some(largest) = largest.reduce(f64::max) {
+    if let Some(largest) = largest.reduce(f64::max).filter(|largest| *largest > 0.0) {
         text = format!(
             "{text} No bound is proven of {}: there a tenant fell behind another by {} of service.",
             listed(&without),
@@ -166,7 +191,10 @@ mod tests {
     fn a_log_is_no_policy() {
         let said = [&["log"][..], &["fcfs"], &["log", "fcfs"], &["log", "fcfs", "vtc"]]
             .map(|names| under(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()));
-        assert_eq!(said, ["in the log", "under fcfs", "under fcfs and in the log", "under fcfs and vtc and in the log"]);
+        assert_eq!(
+            said,
+            ["in the log", "under fcfs", "under fcfs and in the log", "under fcfs and vtc and in the log"]
+        );
     }
 
     #[test]

@@ -59,8 +59,8 @@ pub struct TenantRow {
     pub cost_s_mean: f64,
     /// The largest cost.
     pub cost_s_max: f64,
-    /// What it asks, as a part of the seats while requests arrive.
-    pub load: f64,
+    /// What it asks, as a part of the seats while requests arrive; null if all arrive at once.
+    pub load: Option<f64>,
 }
 
 /// A policy.

@@ -25,7 +25,6 @@ struct Source {
     /// The mean time between requests, in seconds.
     gap_s: f64,
     cost: Sampler,
-    cost_mean_s: f64,
     size: Option<Sampler>,
     /// In seconds.
     from: f64,
@@ -112,12 +111,6 @@ impl Drawn {
         Ok(Self { tenants })
     }
 
-    /// The seats that all requests take on average, if none has to wait.
-    #[must_use]
-    pub fn load(&self) -> f64 {
-        self.tenants.iter().map(|tenant| tenant.cost_mean_s * f64::from(tenant.said.seats) / tenant.gap_s).sum()
-    }
-
     /// How many requests arrive in this time on average.
     #[must_use]
     pub fn requests_in(&self, duration: Time) -> f64 {
@@ -173,7 +166,6 @@ impl Source {
         Ok(Self {
             name: name.to_owned(),
             gap_s: 1.0 / per_s,
-            cost_mean_s: cost.mean(),
             cost: cost.sampler(),
             size: size.map(|size| size.sampler()),
             from,

@@ -74,6 +74,11 @@ impl Gaps {
         }
     }
 
+    /// The tenants that are compared with each other.
+    pub(crate) fn compared(&self) -> &[u32] {
+        &self.tenants
+    }
+
     /// How far a tenant fell behind at most, in nanoseconds over weight, and behind which; `None`
     /// if it never waited while another was served that waited too.
     pub(crate) fn worst(&self, tenant: u32) -> Option<(f64, u32)> {

@@ -43,7 +43,7 @@ type Row<'a> = [Option<&'a str>; NAMES.len() + 1];
 pub fn read(name: &str, text: &str, columns: &Columns) -> Result<(Requests, Option<Served>), String> {
     let text = text.trim_start_matches('\u{feff}');
     let mut log = Log::new(columns);
-    let is_json = text.trim_start().starts_with('{');
+    let is_json = text.trim_start().starts_with(['{', '[']);
     let told = |(row, fault): (usize, String)| format!("{name}: row {row}, {fault}");
     if is_json {
         log.json_lines(text).map_err(told)?
@@ -114,6 +114,10 @@ impl<'a> Log<'a> {
             return Ok([Some(TIME), Some(TENANT), Some(COST), Some(SIZE), Some(SEATS), None, None]);
         };
         let find = |name: &str| heading.iter().position(|field| field.eq_ignore_ascii_case(name));
+        let is_twice = |name: &&str| heading.iter().filter(|field| field.eq_ignore_ascii_case(name)).count() > 1;
+        if let Some(name) = NAMES.into_iter().chain(self.columns.done.as_deref()).find(|name| is_twice(name)) {
+            return Err(format!("column {name}: is there twice; leave one of them out"));
+        }
         let mut places = [None; NAMES.len() + 1];
         for (place, name) in places.iter_mut().zip(NAMES) {
             *place = find(name);
@@ -142,7 +146,10 @@ impl<'a> Log<'a> {
             let read: Value = serde_json::from_str(line).map_err(|error| {
                 (row, format!("column {}: is no JSON: the row is cut short; write one object a line", error.column()))
             })?;
-            let field = |name: &str| match read.get(name)? {
+            let Value::Object(read) = read else {
+                return Err((row, "column 1: is no object; write one object a line".to_owned()));
+            };
+            let field = |name: &str| match read.iter().find(|(key, _)| key.eq_ignore_ascii_case(name))?.1 {
                 Value::Null => None,
                 Value::String(text) => Some(Cow::Borrowed(text.as_str())),
                 other => Some(Cow::Owned(other.to_string())),
@@ -201,6 +208,13 @@ impl<'a> Log<'a> {
             }
             Some(_) => {
                 let (cost, end) = (cost_of(COST, needed(COST)?)?, instant(DONE, at)?);
+                if cost > (end - at) + (end - at) / 100 + ROUNDING {
+                    let (text, took) = (row[COST].unwrap_or_default(), (end - at) as f64 / NS_PER_S as f64);
+                    return Err(format!(
+                        "column cost: `{text}` is longer than from the time of the request to its end, {took} s; \
+                         write seconds, or give the speed of a seat"
+                    ));
+                }
                 (cost, Some((end.saturating_sub(cost).max(at), end)))
             }
         };
@@ -280,6 +294,9 @@ fn time(name: &str, text: &str, comma_is_point: bool) -> Result<i128, String> {
         format!("column {name}: `{text}` is no time; write seconds, like 0.25, or 2026-01-31T12:30:00.5Z")
     })
 }
+
+/// By what a cost may be longer than the time that it took, in nanoseconds: times are rounded.
+const ROUNDING: u64 = 10_000_000;
 
 /// The greatest time, in nanoseconds: 50 years.
 const TIME_MAX: u64 = 50 * 365 * 86_400 * NS_PER_S;

@@ -3,6 +3,7 @@
 use crate::gaps::Gaps;
 use crate::level::Level;
 use crate::requests::{NS_PER_S, Request, Requests, Served};
+use std::collections::BTreeMap;
 
 /// What a tenant got.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -56,6 +57,9 @@ pub struct Interval {
     pub missing_s: f64,
 }
 
+/// What sums of floating point may leave, in seconds.
+const DUST_S: f64 = 1e-9;
+
 /// What all tenants got.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured {
@@ -65,11 +69,15 @@ pub struct Measured {
     pub duration_s: f64,
     /// The part of the seats that was taken in that time.
     pub busy: f64,
-    /// The most seats that were taken at one time.
-    pub seats_taken_max: u64,
-    /// Seat-seconds that were taken beyond the seats that there are.
-    pub beyond_s: f64,
+    /// The fewest seats with which all but [`BEYOND_MAX`] of the service can be: a log may have
+    /// more than are said.
+    pub seats_needed: u64,
+    /// The tenants between which gaps are taken.
+    pub compared: Vec<u32>,
 }
+
+/// The part of the service beyond the seats which the rounding of times may account for.
+const BEYOND_MAX: f64 = 0.01;
 
 /// What is kept of a tenant while events pass.
 #[derive(Clone, Debug, Default)]
@@ -110,7 +118,7 @@ pub fn measure(requests: &Requests, served: &Served, seats: u32, service: &dyn F
         level: Level::new(seats, weights.iter().copied()),
         gaps: Gaps::new(&weights, &counts),
         found,
-        taken: Taken { seats: seats.into(), ..Taken::default() },
+        taken: Taken::default(),
     };
     pass.run(requests, served, service);
     pass.done(seats, served)
@@ -127,18 +135,30 @@ struct Pass {
 /// The seats that are taken.
 #[derive(Debug, Default)]
 struct Taken {
-    seats: u64,
     now: u64,
-    max: u64,
-    /// Seat-seconds beyond the seats that there are, until `since`.
-    beyond_s: f64,
+    /// How long as many seats were taken, in seconds until `since`.
+    times: BTreeMap<u64, f64>,
     since: u64,
 }
 
 impl Taken {
     fn set(&mut self, time: u64, taken: u64) {
-        self.beyond_s += self.now.saturating_sub(self.seats) as f64 * seconds(time - self.since);
-        (self.now, self.since, self.max) = (taken, time, self.max.max(taken));
+        if time > self.since {
+            *self.times.entry(self.now).or_default() += seconds(time - self.since);
+        }
+        (self.now, self.since) = (taken, time);
+    }
+
+    /// The fewest seats beyond which at most `most_s` seat-seconds were taken.
+    fn needed(&self, most_s: f64) -> u64 {
+        let beyond_s =
+            |seats: u64| self.times.range(seats..).map(|(taken, time)| (taken - seats) as f64 * time).sum::<f64>();
+        let (mut low, mut high) = (0, self.times.keys().last().copied().unwrap_or(0));
+        while low < high {
+            let seats = low.midpoint(high);
+            if beyond_s(seats) <= most_s { high = seats } else { low = seats + 1 }
+        }
+        high
     }
 }
 
@@ -247,7 +267,7 @@ impl Pass {
         } else {
             let worst = &mut self.found[tenant as usize].worst;
             let missing_s = missing - least;
-            if missing_s > 0.0 && worst.is_none_or(|worst| missing_s > worst.missing_s) {
+            if missing_s > DUST_S && worst.is_none_or(|worst| missing_s > worst.missing_s) {
                 *worst = Some(Interval { from_s: seconds(since), to_s: seconds(now), missing_s });
             }
         }
@@ -266,8 +286,9 @@ impl Pass {
         }
         let service: f64 = self.found.iter().map(|tenant| tenant.service_s).sum();
         let busy = if duration_s > 0.0 { service / (whole * duration_s) } else { 0.0 };
-        let Taken { max, beyond_s, .. } = self.taken;
-        Measured { tenants: std::mem::take(&mut self.found), duration_s, busy, seats_taken_max: max, beyond_s }
+        let seats_needed = self.taken.needed(BEYOND_MAX * service);
+        let compared = self.gaps.compared().to_vec();
+        Measured { tenants: self.found, duration_s, busy, seats_needed, compared }
     }
 }
 

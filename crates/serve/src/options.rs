@@ -1,9 +1,10 @@
 //! What is asked of `fairq serve`, as text with units.
 
 use crate::drawn::Drawn;
-use crate::requests::Requests;
+use crate::requests::{NS_PER_S, Requests};
 use crate::simulate::Known;
 use fairq_sched::units::{Time, Weight};
+use fairq_sched::work::amount::Unit;
 use fairq_sched::work::registry::PolicySettings;
 use fairq_text::{Fault, near_miss};
 use serde::Deserialize;
@@ -156,7 +157,8 @@ impl Options {
                 let part = text.strip_prefix("error=").map(str::trim).ok_or_else(wrong)?;
                 let (number, whole) = part.strip_suffix('%').map_or((part, 1.0), |number| (number, 100.0));
                 let part = number.trim().parse::<f64>().map_err(|_| wrong())? / whole;
-                if (0.0..=1.0).contains(&part) { Ok(Known::Error(part)) } else { Err(wrong()) }
+                let most = || Fault::new("cost_known", format!("`{text}` is not from 0 to 100 %, as error=30%"));
+                (0.0..=1.0).contains(&part).then_some(Known::Error(part)).ok_or_else(most)
             }
         }
     }
@@ -172,7 +174,8 @@ impl Options {
             if found.iter().any(|other| other.text == text.trim()) {
                 return Err(Fault::new("policy", format!("`{text}` is given twice; name each policy once")));
             }
-            found.push(Named { text: text.trim().to_owned(), settings });
+            let unit = Unit { number: NS_PER_S as f64 / self.speed, second: NS_PER_S as f64 };
+            found.push(Named { text: text.trim().to_owned(), settings: settings.in_steps(unit) });
         }
         if found.is_empty() {
             return Err(Fault::new("policy", "names none; write for example fcfs,sfq_d"));

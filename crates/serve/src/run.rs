@@ -97,7 +97,8 @@ pub fn run(
     let server = Server { seats: options.seats, known, guess, seed: 1 };
 
     let seats = options.seats;
-    let of_log = source.served().map(|(requests, served)| Seed::of(measure(requests, served, seats, &work), &|_| None));
+    let of_log =
+        source.served().map(|(requests, served)| Seed::of(measure(requests, served, seats, &work), &|_, _| None));
     let (of_policies, likeness) = each(&source, &policies, server, options.workers, told).ok_or(Failure::Stopped)?;
     let texts = of_log.iter().map(|_| LOG).chain(policies.iter().map(|policy| policy.text.as_str()));
     let tenant = |(at, tenant)| tenant_row(tenant, at, &of_policies[0], &first, seats);
@@ -105,7 +106,7 @@ pub fn run(
     let runs: Vec<&[Seed]> = of_log.as_slice().chunks(1).chain(of_policies.iter().map(Vec::as_slice)).collect();
     let (mut rows, mut policies) = (Vec::new(), Vec::new());
     for (policy, seeds) in texts.zip(runs) {
-        policies.push(policy_row(policy, seeds));
+        policies.push(policy_row(policy, seeds, seats));
         rows.extend(names.iter().enumerate().map(|(at, name)| row(policy, name, at, seeds, &names, ends)));
     }
     let answer = answer::of(&tenants, &policies, &rows, &likeness);
@@ -161,8 +162,7 @@ struct Seed {
     numbers: Vec<Numbers>,
     busy: f64,
     duration_s: f64,
-    seats_taken_max: u64,
-    beyond_s: f64,
+    seats_needed: u64,
 }
 
 /// What is kept of a tenant.
@@ -182,10 +182,16 @@ struct Numbers {
 }
 
 impl Seed {
-    fn of(measured: Measured, bound: &dyn Fn([u32; 2]) -> Option<u128>) -> Self {
-        let Measured { tenants, busy, duration_s, seats_taken_max, beyond_s } = measured;
+    /// `bound` is that of a tenant and any of those that are named.
+    fn of(measured: Measured, bound: &dyn Fn(u32, &[u32]) -> Option<u128>) -> Self {
+        let Measured { tenants, busy, duration_s, seats_needed, compared } = measured;
         let numbers = tenants.into_iter().enumerate().map(|(at, tenant)| {
             let quantile = |p| tenant.waiting_s_quantile(p);
+            let is_compared = compared.contains(&(at as u32));
+            let bound = match tenant.gap {
+                Some((_, other)) => bound(at as u32, &[other]),
+                None => is_compared.then(|| bound(at as u32, &compared)).flatten(),
+            };
             Numbers {
                 requests: tenant.requests,
                 service_s: tenant.service_s,
@@ -196,14 +202,11 @@ impl Seed {
                 max_min_share: tenant.max_min_share,
                 worst: tenant.worst,
                 gap: tenant.gap,
-                bound_s: tenant
-                    .gap
-                    .and_then(|(_, other)| bound([at as u32, other]))
-                    .map(|ns| ns as f64 / NS_PER_S as f64),
+                bound_s: bound.map(|ns| ns as f64 / NS_PER_S as f64),
                 cost_max: tenant.cost_s_max,
             }
         });
-        Self { numbers: numbers.collect(), busy, duration_s, seats_taken_max, beyond_s }
+        Self { numbers: numbers.collect(), busy, duration_s, seats_needed }
     }
 }
 
@@ -211,7 +214,7 @@ fn one(policy: &Named, requests: &Requests, served: &Served, extremes: &Extremes
     let policy = policy.settings.build();
     let service = |request: &Request| policy.service(request.size, work(request));
     let measured = measure(requests, served, seats, &service);
-    Seed::of(measured, &|pair| extremes.bound(&*policy, pair))
+    Seed::of(measured, &|tenant, others| extremes.bound_of(&*policy, tenant, others))
 }
 
 /// The mean of the seeds that have a value.
@@ -266,17 +269,12 @@ fn row(policy: &str, name: &str, at: usize, seeds: &[Seed], names: &[String], en
     }
 }
 
-/// The part of the service beyond the seats which rounding may account for.
-const BEYOND_MAX: f64 = 0.01;
-
-fn policy_row(policy: &str, seeds: &[Seed]) -> PolicyRow {
+fn policy_row(policy: &str, seeds: &[Seed], seats: u32) -> PolicyRow {
     let all = || seeds.iter().flat_map(|seed| &seed.numbers);
     let reached = all().filter_map(|n| Some(n.gap?.0 / n.bound_s?)).reduce(f64::max);
-    let taken = seeds.iter().map(|seed| seed.seats_taken_max).max().unwrap_or(0);
-    // Rounded times of a log let requests overlap that did not.
-    let service: f64 = all().map(|n| n.service_s).sum();
-    let note = (seeds.iter().any(|seed| seed.beyond_s > BEYOND_MAX * service))
-        .then(|| format!("as many as {taken} seats were taken at once; give --seats {taken}"));
+    let needed = seeds.iter().map(|seed| seed.seats_needed).max().unwrap_or(0);
+    let note = (needed > u64::from(seats))
+        .then(|| format!("as many as {needed} seats were taken at once; give --seats {needed}"));
     PolicyRow {
         policy: policy.to_owned(),
         busy: mean(&seeds.iter().map(|seed| seed.busy).collect::<Vec<_>>()).unwrap_or(0.0),
@@ -300,7 +298,7 @@ fn tenant_row(tenant: &crate::requests::Tenant, at: usize, seeds: &[Seed], first
         requests,
         cost_s_mean: if requests > 0 { service / requests as f64 } else { 0.0 },
         cost_s_max: each().map(|n| n.cost_max).fold(0.0, f64::max),
-        load: if arriving > 0.0 { mean_service / (arriving * f64::from(seats)) } else { 0.0 },
+        load: (arriving > 0.0).then(|| mean_service / (arriving * f64::from(seats))),
     }
 }
 

@@ -67,6 +67,13 @@ impl Extremes {
         side.over_max = side.over_max.max(over);
     }
 
+    /// The largest bound of `policy` for a tenant and any of `others`.
+    #[must_use]
+    pub fn bound_of(&self, policy: &dyn Policy, tenant: u32, others: &[u32]) -> Option<u128> {
+        let others = others.iter().filter(|other| **other != tenant);
+        others.filter_map(|other| self.bound(policy, [tenant, *other])).max()
+    }
+
     /// The proven bound of `policy` for two tenants, in nanoseconds over weight.
     #[must_use]
     pub fn bound(&self, policy: &dyn Policy, tenants: [u32; 2]) -> Option<u128> {

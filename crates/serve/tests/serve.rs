@@ -72,7 +72,7 @@ fn what_tenants_wait_and_get_is_as_computed_by_hand() {
     let worst = small.worst.unwrap();
     assert_eq!((worst.from_s, worst.to_s), (1.0, 12.0));
     assert!((worst.missing_s - 5.5).abs() < 1e-12, "{worst:?}");
-    assert_eq!((measured.duration_s, measured.busy, measured.seats_taken_max), (14.0, 1.0, 1));
+    assert_eq!((measured.duration_s, measured.busy, measured.seats_needed), (14.0, 1.0, 1));
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn requests_without_cost_wait_for_a_seat_and_take_it_for_no_time() {
     let served = served(&requests, 1, "fcfs");
     assert_eq!(starts(&served), [0.0, 0.0, 2.0, 2.0, 3.0]);
     let measured = measure(&requests, &served, 1, &work);
-    assert_eq!((measured.seats_taken_max, measured.busy), (1, 1.0));
+    assert_eq!((measured.seats_needed, measured.busy), (1, 1.0));
     // Of those that cost something: 1 and 3.
     assert_eq!(measured.tenants.iter().map(|tenant| tenant.slowdown_mean).collect::<Vec<_>>(), [Some(1.0), Some(3.0)]);
 }

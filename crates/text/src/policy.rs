@@ -77,7 +77,8 @@ pub fn policy_written(settings: &PolicySettings) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fairq_sched::work::amount::{Amount, Part};
+    use fairq_sched::units::Time;
+    use fairq_sched::work::amount::{Amount, Part, Unit};
     use fairq_sched::work::policies::{drr, max_in_flight, sfq_d};
 
     #[test]
@@ -85,8 +86,12 @@ mod tests {
         let read = |text: &str| policy_settings(text).unwrap_or_else(|fault| panic!("{text}: {fault}"));
         assert_eq!(read("sfq_d(depth=4)"), PolicySettings::SfqD(sfq_d::Settings { depth: Some(4) }));
         assert_eq!(read(" fifo "), read("fcfs()"));
-        let drr = |amount| PolicySettings::Drr(drr::Settings { quantum: Amount(amount) });
-        assert_eq!([read("drr(quantum=250)"), read("drr(quantum=10ms)")], [drr(250), drr(10_000_000)]);
+        let drr = |quantum| PolicySettings::Drr(drr::Settings { quantum });
+        let time = Amount::Time(Time::from_ms(10));
+        assert_eq!([read("drr(quantum=250)"), read("drr(quantum=10ms)")], [drr(Amount::Number(250)), drr(time)]);
+        let thousandths = Unit { number: 1000.0, second: 2000.0 };
+        let steps = ["drr(quantum=250)", "drr(quantum=10ms)"].map(|text| read(text).in_steps(thousandths));
+        assert_eq!(steps, [drr(Amount::Number(250_000)), drr(Amount::Number(20))]);
         let share = Part::from_thousandths(50).expect("a part");
         let noisy = PolicySettings::MaxInFlight(max_in_flight::Settings { share, least: 3 });
         assert_eq!(read("max_in_flight(share=5%, least=3)"), noisy);
@@ -101,7 +106,7 @@ mod tests {
             assert_eq!(policy_settings(&text), Ok(settings), "{text}");
         }
         assert_eq!(policy_written(&policy_settings("sfq_d").expect("a policy")), "sfq_d");
-        assert_eq!(policy_written(&policy_settings("drr(quantum=1us)").expect("a policy")), "drr(quantum=1000)");
+        assert_eq!(policy_written(&policy_settings("drr(quantum=1us)").expect("a policy")), "drr(quantum=1us)");
     }
 
     #[test]

@@ -57,9 +57,7 @@ class RefusedError(FairqError):
     `reason` is "full", "tenant_full", "too_many_tenants", "too_wide" or "closed".
     """
 
-    def __init__(self, fault: str, reason: str) -> None:
-        super().__init__(fault)
-        self.reason = reason
+    reason: str = ""
 
 
 class Interrupted(KeyboardInterrupt):

@@ -64,7 +64,8 @@ def bars(
     room = panels_height(style, title, [Key(key)], sentences(*said, left(len(names), "group")))
     room = room / math.ceil(len(quantities) / columns) - 4.4 * style.text
     names, left_groups = first(names, max(1, int(room // group)))
-    labels = _fitted(labels[: len(names)], label_wide - style.text, style, 2 if group > 2.6 * style.text else 1)
+    # half a point for rounding
+    labels = _fitted(labels[: len(names)], label_wide - style.text + 0.5, style, 2 if group > 2.6 * style.text else 1)
     shown = {(tuple(row[g] for g in groups), row[series] if series else None): row for row in rows}
     said.append(left(left_groups, "group"))
     drawn = sheet(
@@ -355,11 +356,18 @@ def _bar(
         span = panel.get_xlim()[1] - panel.get_xlim()[0]
         reach = (text.width(said, style.small) + style.marker + 4) / wide * span
         expected = row[ideal] / size
-        at = expected if at - 0.02 * span < expected < at + reach else at
+        if at - 0.02 * span < expected < at + reach:
+            # there it must not look as if it were the expected value
+            said = _of(said, expected) if expected > at + 0.02 * span else said
+            at = expected
     panel.annotate(
         said, (at, place), xytext=(0.7 * style.marker + 1, 0),
         textcoords="offset points", va="center", ha="left", fontsize=style.small, color=style.ink, zorder=5,
     )  # fmt: skip
+
+
+def _of(said: str, expected: float) -> str:
+    return f"{said} of {axis_units.brief(expected)}"
 
 
 def _limit(
@@ -378,6 +386,10 @@ def _limit(
         panel.set_xticks([0] if values_of(rows, quantity, ideal) else [])
         return
     words = max(text.width(axis_units.brief(value / size), style.small) for value in values)
+    if ideal:
+        both = [row for row in rows if row.get(quantity) is not None and row.get(ideal) is not None]
+        said = (_of(axis_units.brief(row[quantity] / size), row[ideal] / size) for row in both)
+        words = max([words, *(text.width(each, style.small) for each in said)])
     share = min(0.6, (words + style.marker + 4) / wide)
     panel.set_xlim(low, low + (high - low) / (1 - share))
     if is_ratio(quantity):

@@ -7,40 +7,74 @@ waits for its seat, in a thread, in a task of asyncio, or in the hands of worker
 from __future__ import annotations
 
 import asyncio
-import itertools
+import contextlib
 import math
 import threading
 import time
-from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from fairq import _native
 from fairq.core.errors import RefusedError, UsageError
 from fairq.serving import prometheus
-
-Ticket = tuple[int, int]
-"""An item, as the compiled part names it."""
+from fairq.serving.serve_options import numbers
 
 STEPS = 1_000_000
 """Steps of a unit of cost, and of a second: costs may be fractions."""
+
+STEPS_MAX = 2**64 - 1
+
+Asked = tuple[int, int | None, int]
+"""What a request asks: seats, its cost if that is told, its size; both in steps."""
 
 
 class Seat:
     """The seat of a request that runs; it is free again when the `with` block or the object ends.
 
-    Set `cost` to what the request cost, in any unit that is the same for all. If it is not set, the
-    cost is the seconds for which the seat was taken. After an exception the cost is charged all the
-    same, but says nothing of what the tenant's requests cost.
+    Set `cost` to what the request cost, in any unit that is the same for all. Else the cost is what
+    `progress` told last; else, of a dispatcher that was never told any cost, the seconds for which
+    the seat was taken; else what was guessed. After an exception the cost says nothing of what the
+    tenant's requests cost.
     """
 
-    __slots__ = ("_began", "_dispatcher", "_ticket", "cost", "item", "tenant", "waited_s")
+    # The compiled part sets _began, _runs, _ticket and _waited, all at the start of the request.
+    __slots__ = ("_began", "_cost", "_dispatcher", "_runs", "_so_far", "_tell", "_ticket", "_waited", "item", "tenant")
 
-    def __init__(self, dispatcher: Dispatcher, ticket: Ticket, tenant: str, waited: int, item: Any = None) -> None:
-        self.tenant, self.item, self.waited_s = tenant, item, waited / STEPS
-        self.cost: float | None = None
-        self._dispatcher, self._began = dispatcher, time.monotonic()
-        self._ticket: Ticket | None = ticket
+    def __init__(self, dispatcher: Dispatcher, tenant: str = "", tell: Callable[[], object] | None = None) -> None:
+        self.tenant, self.item = tenant, None
+        self._dispatcher, self._tell = dispatcher, tell
+        self._cost: int | None = None
+        self._so_far = 0
+        self._ticket: tuple[int, int] | None = None
+        self._runs = False
+        self._began = self._waited = 0
+
+    @property
+    def waited_s(self) -> float:
+        """How long the request waited for its seat."""
+        return self._waited / STEPS
+
+    @property
+    def cost(self) -> float | None:
+        """What the request cost, if that was told."""
+        return None if self._cost is None else self._cost / STEPS
+
+    @cost.setter
+    def cost(self, cost: float) -> None:
+        self._cost = _steps("cost", cost)
+        self._dispatcher._is_told = True
+
+    def progress(self, cost: float) -> None:
+        """Its cost up to now: a policy need not wait for the end of a long request."""
+        self._so_far = max(self._so_far, _steps("cost", cost))
+        self._dispatcher._is_told = True
+        if self._ticket is not None:
+            self._dispatcher._native.progress(self._ticket, self._so_far)
+
+    def end(self, *, is_typical: bool = True) -> None:
+        """Give the seat back; a second call does nothing."""
+        if self._ticket is not None:
+            self._dispatcher._end(self, is_typical)
 
     def __enter__(self) -> Seat:
         return self
@@ -48,51 +82,42 @@ class Seat:
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         self.end(is_typical=kind is None)
 
-    def progress(self, cost: float) -> None:
-        """Its cost up to now: a policy need not wait for the end of a long request."""
-        if self._ticket is not None:
-            self._dispatcher._native.progress(self._ticket, _whole("cost", cost))
-
-    def end(self, *, is_typical: bool = True) -> None:
-        """Give the seat back; a second call does nothing."""
-        ticket, self._ticket = self._ticket, None
-        if ticket is None:
-            return
-        taken = time.monotonic() - self._began
-        try:
-            cost = _whole("cost", taken if self.cost is None else self.cost)
-        except UsageError:
-            self._dispatcher._end(ticket, _whole("cost", taken), is_typical=False)
-            raise
-        self._dispatcher._end(ticket, cost, is_typical=is_typical)
-
     def __del__(self) -> None:
-        # A worker that died with its seat. That of a block has ended with the block; and what would
-        # start the next request here might come in the middle of an admission.
-        if getattr(self, "_ticket", None) is not None and self._dispatcher._has_workers:
+        # Of a thread that died, or of a call that was interrupted.
+        if getattr(self, "_ticket", None) is not None:
             self.end(is_typical=False)
+
+    def _steps(self) -> int | None:
+        """Its cost in steps, if any was told."""
+        if self._cost is None and not self._so_far:
+            return None
+        return max(self._cost or 0, self._so_far)
 
 
 class Claim:
-    """A request for a seat: `with` waits for it in a thread, `async with` in a task."""
+    """A request for a seat, for one block: `with` waits in a thread, `async with` in a task."""
 
-    def __init__(
-        self, dispatcher: Dispatcher, tenant: str, ask: tuple[int, float | None, float], timeout: float | None
-    ) -> None:
-        self._dispatcher, self._tenant, self._ask, self._timeout = dispatcher, tenant, ask, timeout
+    def __init__(self, dispatcher: Dispatcher, tenant: str, asked: Asked, timeout: float | None) -> None:
+        self._dispatcher, self._tenant, self._asked, self._timeout = dispatcher, tenant, asked, timeout
         self._seat: Seat | None = None
 
     def __enter__(self) -> Seat:
-        begun = threading.Event()
-        waiting = self._dispatcher._wait(self._tenant, self._ask, begun.set)
+        # A lock and not an event: the seat may be given inside of any step of this thread, by the
+        # garbage collector that ends another request, and this one call cannot be cut in two.
+        begun = threading.Lock()
+        begun.acquire()
+        seat = self._of_its_own(begun.release)
         try:
-            if not begun.wait(self._timeout):
-                raise TimeoutError(f"no seat for {self._tenant} within {self._timeout:g} s")
+            self._dispatcher._ask(seat, self._asked)
+            if not seat._runs:
+                self._refuse_in_a_coroutine()
+                timeout = -1 if self._timeout is None else min(self._timeout, threading.TIMEOUT_MAX)
+                if not begun.acquire(timeout=timeout) and not seat._runs:
+                    raise self._too_late()
         except BaseException:
-            self._dispatcher._forsake(waiting)
+            self._dispatcher._forsake(seat)
             raise
-        self._seat = waiting.seat(self._dispatcher)
-        return self._seat
+        return seat
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         if self._seat is not None:
@@ -100,40 +125,43 @@ class Claim:
 
     async def __aenter__(self) -> Seat:
         loop = asyncio.get_running_loop()
-        begun = loop.create_future()
-
-        def tell() -> None:
-            if not begun.done():
-                begun.set_result(None)
-
-        waiting = self._dispatcher._wait(self._tenant, self._ask, lambda: loop.call_soon_threadsafe(tell))
+        begun: asyncio.Future[None] = loop.create_future()
+        seat = self._of_its_own(lambda: loop.call_soon_threadsafe(_set, begun))
         try:
-            async with asyncio.timeout(self._timeout):
-                await begun
-        except BaseException as error:
-            self._dispatcher._forsake(waiting)
-            if isinstance(error, TimeoutError):
-                raise TimeoutError(f"no seat for {self._tenant} within {self._timeout:g} s") from None
+            self._dispatcher._ask(seat, self._asked)
+            if not seat._runs:
+                try:
+                    async with asyncio.timeout(self._timeout):
+                        await begun
+                except TimeoutError:
+                    if not seat._runs:
+                        raise self._too_late() from None
+        except BaseException:
+            self._dispatcher._forsake(seat)
             raise
-        self._seat = waiting.seat(self._dispatcher)
-        return self._seat
+        return seat
 
     async def __aexit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         self.__exit__(kind, error, trace)
 
+    def _of_its_own(self, tell: Callable[[], object]) -> Seat:
+        if self._seat is not None:
+            raise UsageError("a claim is for one block; call dispatcher.seat(…) for each")
+        self._seat = Seat(self._dispatcher, self._tenant, tell)
+        return self._seat
 
-class _Waiting:
-    """A request from its admission to its seat; `tell` is called once when it has one."""
+    def _too_late(self) -> TimeoutError:
+        return TimeoutError(f"no seat for {self._tenant} within {self._timeout:g} s")
 
-    __slots__ = ("begun", "number", "tell", "ticket")
+    def _refuse_in_a_coroutine(self) -> None:
+        with contextlib.suppress(RuntimeError):
+            asyncio.get_running_loop()
+            raise UsageError("no seat is free, and waiting would stop the event loop; write `async with`")
 
-    def __init__(self, number: int, ticket: Ticket, tell: Callable[[], object]) -> None:
-        self.number, self.ticket, self.tell = number, ticket, tell
-        self.begun: tuple[str, int] | None = None
 
-    def seat(self, dispatcher: Dispatcher) -> Seat:
-        assert self.begun is not None
-        return Seat(dispatcher, self.ticket, *self.begun)
+def _set(begun: asyncio.Future[None]) -> None:
+    if not begun.done():
+        begun.set_result(None)
 
 
 class Dispatcher:
@@ -164,7 +192,7 @@ class Dispatcher:
         seats: int,
         policy: str = "sfq_d",
         *,
-        weights: Mapping[str, float] | None = None,
+        weights: str | Mapping[str, float] | None = None,
         items_max: int = 10_000,
         items_per_tenant_max: int = 1_000,
         tenants_max: int = 100_000,
@@ -172,25 +200,20 @@ class Dispatcher:
         limits = {"seats": seats, "items_max": items_max, "items_per_tenant_max": items_per_tenant_max,
                   "tenants_max": tenants_max}  # fmt: skip
         for name, value in limits.items():
-            if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 2**32:
-                raise UsageError(f"{name}: {value!r}: it is a whole number from 1 to {2**32 - 1}")
-        self._native = _native.Dispatcher(policy, seats, items_max, items_per_tenant_max, tenants_max, STEPS, 0)
+            _whole(name, value, 1)
+        if not isinstance(policy, str):
+            raise UsageError(f"policy: {policy!r}: it is a text, as sfq_d")
+        self._native = _native.Dispatcher(policy, seats, items_max, items_per_tenant_max, tenants_max, STEPS)
         self._seats = seats
-        self._begun = time.monotonic()
-        # Held for what is done here and in the compiled part as one; no request runs under it.
-        self._lock = threading.Condition()
-        # By the number that the compiled part has for an item.
-        self._waiting: dict[int, _Waiting] = {}
-        self._items: dict[int, Any] = {}
-        self._numbers = itertools.count()
-        self._told: deque[_Waiting] = deque()
-        self._has_workers: bool | None = None
-        self._is_closed = False
-        self._counted: Counter[str] = Counter()
-        self._refused: Counter[str] = Counter()
-        self._cost = 0
-        for tenant, weight in (weights or {}).items():
+        self._zero = time.monotonic()
+        self._is_told = self._is_closed = False
+        # Of workers that wait; no request runs under it.
+        self._idle = threading.Condition()
+        for tenant, weight in numbers("weights", weights).items():
             self.set_weight(tenant, weight)
+
+    def __reduce__(self) -> str:
+        raise TypeError("a dispatcher cannot be copied; make another one")
 
     def seat(
         self, tenant: str, *, seats: int = 1, guess: float | None = None, size: float = 0, timeout: float | None = None
@@ -202,36 +225,33 @@ class Dispatcher:
         seconds without a seat it is a TimeoutError, and the request is gone. Raises
         `fairq.RefusedError` when the block is entered, if too many wait.
         """
-        return Claim(self, tenant, (seats, guess, size), timeout)
+        return Claim(self, _named(tenant), self._asked(seats, guess, size), _seconds(timeout))
 
     def push(self, tenant: str, item: Any, *, seats: int = 1, guess: float | None = None, size: float = 0) -> None:
         """An item for the workers that iterate over the dispatcher; raises `fairq.RefusedError`."""
-        with self._lock:
-            self._use(has_workers=True)
-            number, _ = self._admit(tenant, (seats, guess, size))
-            self._items[number] = item
-            self._lock.notify()
+        asked = self._asked(seats, guess, size)
+        with _refusals():
+            self._native.push(_named(tenant), self._now(), asked, item)
+        with self._idle:
+            self._idle.notify()
 
     def next(self, timeout: float | None = None) -> Seat | None:
         """The seat of the next item, which is in `seat.item`; waits until one may start.
 
         None if the dispatcher was closed and nothing waits any more, or after `timeout` seconds.
         """
-        until = None if timeout is None else time.monotonic() + timeout
-        with self._lock:
-            self._use(has_workers=True)
-            while (begun := self._native.start(self._now())) is None:
+        seat, until = Seat(self), None if timeout is None else time.monotonic() + (_seconds(timeout) or 0)
+        with self._idle:
+            while not self._native.take(self._now(), seat):
                 left = None if until is None else until - time.monotonic()
-                if (self._is_closed and not self._items) or (left is not None and left <= 0):
+                if (self._is_closed and not self.waiting) or (left is not None and left <= 0):
                     return None
-                self._lock.wait(left)
-            ticket, number, tenant, waited = begun
-            item = self._items.pop(number)
-            if self._items:
-                self._lock.notify()
-            elif self._is_closed:
-                self._lock.notify_all()
-        return Seat(self, ticket, tenant, waited, item)
+                self._idle.wait(left)
+            if self._is_closed and not self.waiting:
+                self._idle.notify_all()
+            elif self.waiting:
+                self._idle.notify()
+        return seat
 
     def __iter__(self) -> Iterator[Seat]:
         """The seats of items for a worker, until the dispatcher is closed and nothing waits."""
@@ -242,30 +262,27 @@ class Dispatcher:
     def set_weight(self, tenant: str, weight: float) -> None:
         """The weight of a tenant from its next item on: from 0.001 to 1000000, 1 unless set."""
         try:
-            self._native.set_weight(tenant, weight)
-        except UsageError as error:
+            self._native.set_weight(_named(tenant), weight)
+        except (UsageError, TypeError) as error:
             raise UsageError(f"weights: {tenant}: {error}") from None
 
     def set_priority(self, tenant: str, priority: int) -> None:
         """The priority of a tenant for `strict_priority`, 0 unless set; greater is before."""
-        if isinstance(priority, bool) or not isinstance(priority, int) or not 0 <= priority < 2**32:
-            raise UsageError(f"priority: {priority!r}: it is a whole number from 0 to {2**32 - 1}")
-        self._native.set_priority(tenant, priority)
+        self._native.set_priority(_named(tenant), _whole("priority", priority, 0))
 
     def close(self) -> None:
         """Admit nothing any more; what waits is still served, and then workers' loops end."""
-        with self._lock:
-            self._is_closed = True
-            self._native.close()
-            self._lock.notify_all()
+        self._is_closed = True
+        self._native.close()
+        with self._idle:
+            self._idle.notify_all()
 
     def drain(self) -> list[Any]:
         """Take out the items that wait for workers, in the order of their admission."""
-        with self._lock:
-            self._use(has_workers=True)
-            drained = [self._items.pop(number) for number in self._native.drain()]
-            self._lock.notify_all()
-            return drained
+        drained = self._native.drain()
+        with self._idle:
+            self._idle.notify_all()
+        return drained
 
     @property
     def seats(self) -> int:
@@ -275,106 +292,95 @@ class Dispatcher:
     @property
     def waiting(self) -> int:
         """Requests that wait."""
-        return self._native.counts()[0]
+        return self._native.state()[0]
 
     @property
     def running(self) -> int:
         """Requests that run."""
-        return self._native.counts()[1]
+        return self._native.state()[1]
 
     @property
     def seats_taken(self) -> int:
         """Seats that are taken."""
-        return self._native.counts()[2]
+        return self._native.state()[2]
 
-    def metrics(self) -> str:
-        """Its counters as text that Prometheus reads."""
-        return prometheus.text(self._native, self._seats, self._counted, self._refused, self._cost / STEPS)
+    def metrics(self, tenants: int = 1000) -> str:
+        """Its counters as text that Prometheus reads; of at most so many `tenants`, the busiest."""
+        return prometheus.text(self._native, self._seats, _whole("tenants", tenants, 0), STEPS)
 
     def _now(self) -> int:
-        return int((time.monotonic() - self._begun) * STEPS)
+        return int((time.monotonic() - self._zero) * STEPS)
 
-    def _use(self, *, has_workers: bool) -> None:
-        """Whether workers take items or requests their own seats is settled by the first call."""
-        if self._has_workers is None:
-            self._has_workers = has_workers
-        elif self._has_workers is not has_workers:
-            used = "gives items to workers" if self._has_workers else "gives seats to those that ask"
-            raise UsageError(f"this dispatcher {used}; make another one for the other use")
+    def _asked(self, seats: int, guess: float | None, size: float) -> Asked:
+        if guess is not None:
+            self._is_told = True
+        told = None if guess is None else _steps("guess", guess)
+        return _whole("seats", seats, 1), told, _steps("size", size)
 
-    def _admit(self, tenant: str, ask: tuple[int, float | None, float]) -> tuple[int, Ticket]:
-        if not isinstance(tenant, str):
-            raise UsageError(f"tenant: {tenant!r}: it is the name of a tenant, a text")
-        seats, guess, size = ask
-        if isinstance(seats, bool) or not isinstance(seats, int) or not 1 <= seats < 2**32:
-            raise UsageError(f"seats: {seats!r}: it is a whole number from 1 to {2**32 - 1}")
-        try:
-            number, cost = next(self._numbers), None if guess is None else _whole("guess", guess)
-            ticket = self._native.push(tenant, self._now(), seats, cost, _whole("size", size), number)
-        except LookupError as error:
-            reason, says = error.args
-            self._refused[reason] += 1
-            raise RefusedError(says, reason) from None
-        self._counted["admitted"] += 1
-        return number, ticket
+    def _ask(self, seat: Seat, asked: Asked) -> None:
+        with _refusals():
+            self._native.ask(seat.tenant, self._now(), asked, seat)
 
-    def _wait(self, tenant: str, ask: tuple[int, float | None, float], tell: Callable[[], object]) -> _Waiting:
-        with self._lock:
-            self._use(has_workers=False)
-            number, ticket = self._admit(tenant, ask)
-            waiting = self._waiting[number] = _Waiting(number, ticket, tell)
-            self._start()
-        self._tell()
-        return waiting
+    def _forsake(self, seat: Seat) -> None:
+        """The request of `seat` will not be: it is taken out, or gives its seat back."""
+        if seat._ticket is not None:
+            self._native.forsake(seat._ticket)
+            seat._ticket = None
+            self._native.grant(self._now())
 
-    def _start(self) -> None:
-        """Give seats to what may start; called under the lock."""
-        while (begun := self._native.start(self._now())) is not None:
-            _, number, tenant, waited = begun
-            waiting = self._waiting.pop(number)
-            waiting.begun = (tenant, waited)
-            self._told.append(waiting)
-
-    def _tell(self) -> None:
-        """Wake those that have a seat, without the lock: what is called may be another's code."""
-        while True:
-            try:
-                waiting = self._told.popleft()
-            except IndexError:
-                return
-            try:
-                waiting.tell()
-            except RuntimeError:
-                # Its event loop was closed: no task takes the seat.
-                self._forsake(waiting)
-
-    def _forsake(self, waiting: _Waiting) -> None:
-        """The request of `waiting` will not be: it is taken out, or gives its seat back."""
-        with self._lock:
-            if waiting.begun is None:
-                self._native.remove(waiting.ticket)
-                self._waiting.pop(waiting.number, None)
-            else:
-                self._native.cancel(waiting.ticket, 0)
-            self._counted["forsaken"] += 1
-            self._start()
-        self._tell()
-
-    def _end(self, ticket: Ticket, cost: int, *, is_typical: bool) -> None:
-        with self._lock:
-            end = self._native.complete if is_typical else self._native.cancel
-            end(ticket, cost)
-            self._counted["completed" if is_typical else "failed"] += 1
-            self._cost += cost
-            if self._has_workers:
-                self._lock.notify()
-                return
-            self._start()
-        self._tell()
+    def _end(self, seat: Seat, is_typical: bool) -> None:
+        cost, now = seat._steps(), self._now()
+        if cost is None and not self._is_told:
+            cost = now - seat._began
+        if seat._ticket is not None:
+            self._native.end(seat._ticket, cost, is_typical)
+            seat._ticket = None
+        if seat._tell is not None:
+            self._native.grant(now)
+            return
+        with self._idle:
+            self._idle.notify()
 
 
-def _whole(name: str, value: float) -> int:
-    """A cost in whole steps."""
-    if not isinstance(value, (int, float)) or not 0 <= value < math.inf:
+@contextlib.contextmanager
+def _refusals() -> Iterator[None]:
+    try:
+        yield
+    except LookupError as error:
+        reason, says = error.args
+        refused = RefusedError(says)
+        refused.reason = reason
+        raise refused from None
+
+
+def _named(tenant: str) -> str:
+    """The name of a tenant, if it is one."""
+    try:
+        if isinstance(tenant, str) and tenant.encode() is not None:
+            return tenant
+    except UnicodeEncodeError:
+        pass
+    raise UsageError(f"tenant: {tenant!r}: it is the name of a tenant, a text")
+
+
+def _whole(name: str, value: int, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 2**32:
+        raise UsageError(f"{name}: {value!r}: it is a whole number from {least} to {2**32 - 1}")
+    return value
+
+
+def _seconds(timeout: float | None) -> float | None:
+    if timeout is not None and (isinstance(timeout, str) or not timeout >= 0):
+        raise UsageError(f"timeout: {timeout!r}: it is a number of seconds, at least 0")
+    return timeout
+
+
+def _steps(name: str, value: float) -> int:
+    """A cost in whole steps; any number will do, those of numpy too."""
+    try:
+        number = math.nan if isinstance(value, (str, bytes)) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not 0 <= number < math.inf:
         raise UsageError(f"{name}: {value!r}: it is a number of at least 0")
-    return min(math.ceil(value * STEPS), 2**64 - 1)
+    return math.ceil(number * STEPS) if number < STEPS_MAX / STEPS else STEPS_MAX

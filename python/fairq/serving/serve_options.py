@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from fairq.core import lazy
@@ -101,6 +100,8 @@ def log(path: str | os.PathLike[str] | None, done: str | None) -> Iterator[dict[
     elif os.fspath(path) == "-":
         yield {"log": "standard input", "file": STANDARD_INPUT}
     elif Path(path).suffix.lower() in (".parquet", ".pq"):
+        from tempfile import TemporaryDirectory  # for Parquet alone
+
         with TemporaryDirectory(prefix="fairq-") as folder:
             file = Path(folder) / "log.csv"
             _of_parquet(os.fspath(path), done, file)

@@ -32,7 +32,7 @@ class Tenant(Row, named="TenantRow"):
     requests: int
     cost_s_mean: float
     cost_s_max: float
-    load: float
+    load: float | None
 
 
 class OfPolicy(Row, named="PolicyRow"):

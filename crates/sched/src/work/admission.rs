@@ -22,7 +22,7 @@ impl Default for Ask {
 /// Why an item is not admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// It asks for more seats than there are.
+    /// It asks for more seats than may be taken: all, or the depth of its policy.
     TooWide,
     /// As many items wait as may.
     Full,
@@ -37,7 +37,7 @@ pub enum Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::TooWide => "the item asks for more seats than there are",
+            Self::TooWide => "the item asks for more seats than may be taken",
             Self::Full => "too many items wait",
             Self::TenantFull => "too many items of this tenant wait",
             Self::TooManyTenants => "too many tenants have items here",

@@ -1,10 +1,42 @@
 //! Settings of policies in their text form: an amount of service, and a part of a whole.
 
-use crate::units::Weight;
+use crate::units::{Time, Weight};
 
-/// An amount of service: a number in the unit of costs, or a time where that is the nanosecond.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Amount(pub u64);
+/// An amount of service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amount {
+    /// In the unit of costs.
+    Number(u64),
+    /// How long a seat takes for it.
+    Time(Time),
+}
+
+impl Amount {
+    /// The amount in whole steps of cost.
+    #[must_use]
+    pub fn steps(self, unit: Unit) -> u64 {
+        match self {
+            Self::Number(number) => (number as f64 * unit.number) as u64,
+            Self::Time(time) => (time.as_s() * unit.second) as u64,
+        }
+    }
+}
+
+/// What the settings of a policy are counted in. A dispatcher counts costs in whole steps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Unit {
+    /// The steps of a plain number: 1, unless costs are told in fractions of their unit.
+    pub number: f64,
+    /// The steps of a second.
+    pub second: f64,
+}
+
+impl Default for Unit {
+    /// A step is the unit of costs, and a nanosecond.
+    fn default() -> Self {
+        Self { number: 1.0, second: 1e9 }
+    }
+}
 
 /// A part of a whole, in thousandths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,19 +67,18 @@ impl Part {
 #[cfg(feature = "schema")]
 mod text {
     use super::{Amount, Part};
-    use crate::units::Time;
     use alloc::borrow::Cow;
     use alloc::format;
     use core::fmt;
     use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-    /// Picoseconds in a nanosecond.
-    const PS_PER_NS: u64 = 1000;
-
     impl Serialize for Amount {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            serializer.serialize_u64(self.0)
+            match self {
+                Self::Number(number) => serializer.serialize_u64(*number),
+                Self::Time(time) => time.serialize(serializer),
+            }
         }
     }
 
@@ -61,12 +92,11 @@ mod text {
         }
 
         fn visit_u64<E: de::Error>(self, number: u64) -> Result<Amount, E> {
-            Ok(Amount(number))
+            Ok(Amount::Number(number))
         }
 
         fn visit_str<E: de::Error>(self, text: &str) -> Result<Amount, E> {
-            let time: Time = text.parse().map_err(E::custom)?;
-            Ok(Amount(time.0.div_ceil(PS_PER_NS)))
+            text.parse().map(Amount::Time).map_err(E::custom)
         }
     }
 

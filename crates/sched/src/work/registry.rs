@@ -3,6 +3,7 @@
 //!
 //! A line: `module => Type = "name" ["alias", …]`.
 
+use super::amount::Unit;
 use super::policy::Policy;
 use crate::card::Card;
 use alloc::boxed::Box;
@@ -15,6 +16,15 @@ pub trait PolicyPart {
     /// instead.
     fn fault(&self) -> Option<String> {
         None
+    }
+
+    /// The same settings in whole steps of cost.
+    #[must_use]
+    fn in_steps(&self, _unit: Unit) -> Self
+    where
+        Self: Clone,
+    {
+        self.clone()
     }
 
     /// Settings beside the default that take other paths: the tests over all policies run over them
@@ -75,6 +85,12 @@ macro_rules! policies {
             #[must_use]
             pub fn fault(&self) -> Option<String> {
                 match self { $(Self::$type(settings) => settings.fault(),)+ }
+            }
+
+            /// The same settings for a dispatcher whose costs are counted in the steps of `unit`.
+            #[must_use]
+            pub fn in_steps(&self, unit: Unit) -> Self {
+                match self { $(Self::$type(settings) => Self::$type(settings.in_steps(unit)),)+ }
             }
 
             /// The policy, for [`Dispatcher::with_policy`](super::Dispatcher::with_policy).

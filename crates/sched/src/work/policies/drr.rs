@@ -27,9 +27,9 @@ use crate::contract::Slot;
 use crate::heap::Heap;
 use crate::part::settings;
 use crate::slots::entry;
-use crate::units::Weight;
+use crate::units::{Time, Weight};
 use crate::work::account::Tag;
-use crate::work::amount::Amount;
+use crate::work::amount::{Amount, Unit};
 use crate::work::policy::{Charge, Facts, Head, Line, Policy, per_weight};
 use crate::work::registry::PolicyPart;
 use alloc::string::String;
@@ -39,19 +39,24 @@ use alloc::vec::Vec;
 settings! {
     /// How much a turn uses.
     pub struct Settings {
-        /// What a tenant of weight one may use in a turn, in the unit of costs, or a time where
-        /// that is the nanosecond. With less than items cost, a turn starts one at most.
-        pub quantum: Amount = Amount(1),
+        /// What a tenant of weight one may use in a turn, in the unit of costs, or a time. With
+        /// less than items cost, a turn starts one at most.
+        pub quantum: Amount = Amount::Number(1),
     }
 }
 
 impl PolicyPart for Settings {
     fn fault(&self) -> Option<String> {
-        (self.quantum.0 == 0).then(|| String::from("drr: quantum is at least 1"))
+        let is_none = matches!(self.quantum, Amount::Number(0) | Amount::Time(Time::ZERO));
+        is_none.then(|| String::from("drr: quantum is at least 1"))
+    }
+
+    fn in_steps(&self, unit: Unit) -> Self {
+        Self { quantum: Amount::Number(self.quantum.steps(unit).max(1)) }
     }
 
     fn variants() -> Vec<Self> {
-        vec![Self { quantum: Amount(30) }]
+        vec![Self { quantum: Amount::Number(30) }]
     }
 }
 
@@ -126,7 +131,7 @@ impl Drr {
     /// The policy of these settings.
     #[must_use]
     pub fn new(settings: &Settings) -> Self {
-        let quantum = settings.quantum.0.max(1);
+        let quantum = settings.quantum.steps(Unit::default()).max(1);
         let (lines, heads) = (Vec::new(), Heap::new());
         Self { quantum, lines, heads, round: 1, at: 0, places: 0, current: None, horizon: 0 }
     }
