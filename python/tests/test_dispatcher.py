@@ -409,7 +409,7 @@ def is_deleting(frame):
 
 
 def stopped_at(line, work):
-    """Do `work`, which is stopped before the n-th line of the dispatcher; whether it came that far."""
+    """Do `work`, which is stopped before that line of the dispatcher; whether it came that far."""
     count = itertools.count()
 
     def trace(frame, event, arg):

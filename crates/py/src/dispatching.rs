@@ -242,7 +242,7 @@ impl Dispatcher {
         if all.len() > most {
             all.select_nth_unstable_by_key(most, |(_, waited)| std::cmp::Reverse(waited.started));
             all.truncate(most);
-            all.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+            all.sort_unstable_by_key(|(tenant, _)| *tenant);
         }
         all.into_iter().map(|(tenant, it)| (tenant.clone(), it.started, it.sum, it.max)).collect()
     }

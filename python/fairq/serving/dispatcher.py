@@ -305,7 +305,7 @@ class Dispatcher:
         return self._native.state()[2]
 
     def metrics(self, tenants: int = 1000) -> str:
-        """Its counters as text that Prometheus reads; of at most so many `tenants`, the busiest."""
+        """Its counters as text that Prometheus reads; those of the busiest `tenants` alone."""
         return prometheus.text(self._native, self._seats, _whole("tenants", tenants, 0), STEPS)
 
     def _now(self) -> int:

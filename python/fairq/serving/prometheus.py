@@ -20,7 +20,7 @@ ENDS = {
 
 
 def text(native: Any, seats: int, tenants_max: int, steps: int) -> str:
-    """All metrics; those of tenants are of the busiest that are remembered, `tenants_max` at most."""
+    """All metrics; those of tenants are of the `tenants_max` busiest that are remembered."""
     waiting, running, taken, tenants = native.state()
     counts, refused, cost = native.counts()
     waits = native.waits(tenants_max)
