@@ -196,7 +196,7 @@ def test_the_page_from_a_log_to_a_policy_shows_what_is_so(tmp_path, monkeypatch)
     (program_of_log,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     exec(compile(program_of_log, "log-to-policy", "exec"), {})
     (command,) = re.findall(r"```sh\nfairq (.*?)\n```", page, re.DOTALL)
-    assert program.main(shlex.split(command)) == 0
+    assert program.main(shlex.split(command.replace("\\\n", ""))) == 0
     (session,) = re.findall(r"```pycon\n(.*?)```", page, re.DOTALL)
     done = doctest.DocTestRunner().run(doctest.DocTestParser().get_doctest(session, {}, "page", None, 0))
     assert done.attempted == 4 and done.failed == 0

@@ -99,8 +99,13 @@ int fairq_dispatcher_set_priority(struct fairq_dispatcher *dispatcher, uint64_t 
 /* Nothing is admitted any more; what waits still starts. */
 int fairq_dispatcher_close(struct fairq_dispatcher *dispatcher);
 
-/* Items that wait, and seats that are taken; 0 for NULL. */
+/* Takes out all items that wait, in the order of admission: how many they were. `items` is NULL, or
+ * has room for fairq_dispatcher_waiting of them. */
+int fairq_dispatcher_drain(struct fairq_dispatcher *dispatcher, uint64_t *items);
+
+/* Items that wait, items that run, and seats that are taken; 0 for NULL. */
 uint32_t fairq_dispatcher_waiting(const struct fairq_dispatcher *dispatcher);
+uint32_t fairq_dispatcher_running(const struct fairq_dispatcher *dispatcher);
 uint32_t fairq_dispatcher_seats_taken(const struct fairq_dispatcher *dispatcher);
 
 #ifdef __cplusplus

@@ -331,6 +331,26 @@ pub unsafe extern "C" fn fairq_dispatcher_close(dispatcher: *mut FairqDispatcher
     })
 }
 
+/// Takes out all items that wait.
+///
+/// # Safety
+/// `dispatcher` is NULL or a dispatcher that no other thread uses now; `items` is NULL or has room
+/// for those that wait.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fairq_dispatcher_drain(dispatcher: *mut FairqDispatcher, items: *mut u64) -> c_int {
+    // SAFETY: the caller's promise.
+    guarded(unsafe { dispatcher.as_mut() }, |it| {
+        let drained = it.dispatcher.drain();
+        if let Some(items) = NonNull::new(items) {
+            for (at, drained) in drained.iter().enumerate() {
+                // SAFETY: the caller's promise.
+                unsafe { items.add(at).write(drained.item) };
+            }
+        }
+        Ok(c_int::try_from(drained.len()).unwrap_or(c_int::MAX))
+    })
+}
+
 /// Items that wait.
 ///
 /// # Safety
@@ -339,6 +359,16 @@ pub unsafe extern "C" fn fairq_dispatcher_close(dispatcher: *mut FairqDispatcher
 pub unsafe extern "C" fn fairq_dispatcher_waiting(dispatcher: *const FairqDispatcher) -> u32 {
     // SAFETY: the caller's promise.
     unsafe { dispatcher.as_ref() }.map_or(0, |it| it.dispatcher.waiting())
+}
+
+/// Items that run.
+///
+/// # Safety
+/// As for [`fairq_dispatcher_complete`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fairq_dispatcher_running(dispatcher: *const FairqDispatcher) -> u32 {
+    // SAFETY: the caller's promise.
+    unsafe { dispatcher.as_ref() }.map_or(0, |it| it.dispatcher.running())
 }
 
 /// Seats that are taken.

@@ -53,6 +53,25 @@ fn an_item_starts_ends_and_is_charged() {
 }
 
 #[test]
+fn what_waits_is_handed_back_at_the_end() {
+    let server = build("fcfs", ONE).expect("a policy");
+    let mut started = FairqStarted::default();
+    let mut items = [0; 2];
+    // SAFETY: the dispatcher is ours until it is freed, and there is room for two items.
+    unsafe {
+        for item in 1..=3 {
+            assert_eq!(fairq_dispatcher_push(server, 0, item, 10 * item, null(), null_mut()), FAIRQ_OK);
+        }
+        assert_eq!(fairq_dispatcher_start(server, 0, &mut started), FAIRQ_OK);
+        assert_eq!(fairq_dispatcher_close(server), FAIRQ_OK);
+        assert_eq!(fairq_dispatcher_drain(server, items.as_mut_ptr()), 2);
+        assert_eq!((items, fairq_dispatcher_waiting(server), fairq_dispatcher_running(server)), ([20, 30], 0, 1));
+        assert_eq!(fairq_dispatcher_drain(server, null_mut()), 0);
+        fairq_dispatcher_free(server);
+    }
+}
+
+#[test]
 fn what_is_refused_says_why_and_changes_nothing() {
     let limits = FairqSeats { items_max: 3, items_per_tenant_max: 2, tenants_max: 2, ..ONE };
     let server = build("round_robin", limits).expect("a policy");
@@ -98,6 +117,10 @@ fn null_is_refused() {
         assert_eq!(fairq_dispatcher_start(null_mut(), 0, &mut started), FAIRQ_ERROR_NULL);
         assert_eq!(fairq_dispatcher_push(null_mut(), 0, 1, 1, null(), null_mut()), FAIRQ_ERROR_NULL);
         assert_eq!((fairq_dispatcher_waiting(null()), fairq_dispatcher_seats_taken(null())), (0, 0));
+        assert_eq!(
+            (fairq_dispatcher_running(null()), fairq_dispatcher_drain(null_mut(), null_mut())),
+            (0, FAIRQ_ERROR_NULL)
+        );
         fairq_dispatcher_free(null_mut());
         assert_eq!(fairq_dispatcher_new(c"fcfs".as_ptr(), &ONE, &mut server, null_mut(), 0), FAIRQ_OK);
         assert_eq!(fairq_dispatcher_start(server, 0, null_mut()), FAIRQ_ERROR_NULL);

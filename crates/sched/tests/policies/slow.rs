@@ -3,6 +3,7 @@
 
 use super::slow_fair::{SlowApf, SlowDrr, SlowSfq, SlowVtc, SlowWfq};
 use super::{unlimited, weight};
+use fairq_sched::work::amount::Unit;
 use fairq_sched::work::registry::{POLICIES, PolicySettings};
 use fairq_sched::work::{Ask, Dispatcher, Ticket};
 use fairq_testkit::draw::{Draw, Replay};
@@ -146,7 +147,7 @@ fn slow(settings: &PolicySettings) -> Box<dyn Slow> {
             Box::new(SlowMaxInFlight { thousandths: share as usize, least: least as usize })
         }
         PolicySettings::Wfq(_) => Box::new(SlowWfq::default()),
-        PolicySettings::Drr(settings) => Box::new(SlowDrr::new(settings.quantum.0)),
+        PolicySettings::Drr(settings) => Box::new(SlowDrr::new(settings.quantum.steps(Unit::default()))),
         PolicySettings::Vtc(settings) => Box::new(SlowVtc::new(settings.input_weight, settings.output_weight)),
         PolicySettings::Apf(settings) => Box::new(SlowApf::new(settings.queues, settings.hand)),
     }
