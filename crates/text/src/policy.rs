@@ -106,7 +106,7 @@ mod tests {
             assert_eq!(policy_settings(&text), Ok(settings), "{text}");
         }
         assert_eq!(policy_written(&policy_settings("sfq_d").expect("a policy")), "sfq_d");
-        assert_eq!(policy_written(&policy_settings("drr(quantum=1us)").expect("a policy")), "drr(quantum=1us)");
+        assert_eq!(policy_written(&policy_settings("drr(quantum=1us)").expect("a policy")), "drr(quantum=1 us)");
     }
 
     #[test]
