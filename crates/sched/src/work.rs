@@ -6,7 +6,7 @@
 //! unit costs are told (CPU time, bytes, rows). An item that takes k seats is told with the cost of
 //! all of them. [`Shared`] is a dispatcher for several threads.
 //!
-//! Which item starts next is a [`Policy`](policy::Policy): start-time fair queueing with depth
+//! Which item starts next is a [`Policy`]: start-time fair queueing with depth
 //! ([`sfq_d`]) unless another one of [`policies`] is given. The dispatcher keeps the items, the
 //! tenants, the limits and the seats; the policy orders lines of items.
 //!
@@ -16,7 +16,7 @@
 //! Memory: at most [`Settings::tenants_max`] tenants and [`Settings::records_max`] records of those
 //! that left; at most [`Settings::items_max`] items that wait and one that runs for each seat; the
 //! weights and priorities that were told. What was once needed is kept for reuse.
-//! Bound: that of the policy ([`Policy::bound`](policy::Policy::bound)).
+//! Bound: that of the policy ([`Policy::bound`]).
 //!
 //! What has gone wrong in schedulers of this kind, and what becomes of it here, with the policy
 //! that is used unless another one is given:

@@ -69,7 +69,7 @@ pub struct Measured {
     pub duration_s: f64,
     /// The part of the seats that was taken in that time.
     pub busy: f64,
-    /// The fewest seats with which all but [`BEYOND_MAX`] of the service can be: a log may have
+    /// The fewest seats with which all but a hundredth of the service can be: a log may have
     /// more than are said.
     pub seats_needed: u64,
     /// The tenants between which gaps are taken.

@@ -358,7 +358,7 @@ def _bar(
         expected = row[ideal] / size
         if at - 0.02 * span < expected < at + reach:
             # there it must not look as if it were the expected value
-            said = _of(said, expected) if expected > at + 0.02 * span else said
+            said = _of(said, expected) if expected > at else said
             at = expected
     panel.annotate(
         said, (at, place), xytext=(0.7 * style.marker + 1, 0),
