@@ -346,7 +346,7 @@ def passed_by(dispatcher, ask):
     dispatcher.seat = noting
     with ThreadPoolExecutor(80) as pool:
         for _ in range(80):
-            pool.submit(ask, "/work?seconds=0.03", **{"X-Tenant": "greedy"})
+            pool.submit(ask, "/work?seconds=0.1", **{"X-Tenant": "greedy"})
         until(lambda: dispatcher.waiting >= 40)
         for _ in range(10):
             assert ask("/work?seconds=0", **{"X-Tenant": "small"})[0] == 200
