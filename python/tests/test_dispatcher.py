@@ -33,6 +33,15 @@ LONG = 30
 """Seconds in which what is waited for surely happens."""
 
 
+@pytest.fixture(autouse=True)
+def _no_running_loop():
+    """Whatever tests of another file have left running in this thread, as drivers of browsers do."""
+    loop = asyncio._get_running_loop()
+    asyncio._set_running_loop(None)
+    yield
+    asyncio._set_running_loop(loop)
+
+
 def until(holds):
     """Wait until `holds()` does."""
     end = time.monotonic() + LONG
