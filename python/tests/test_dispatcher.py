@@ -35,7 +35,7 @@ LONG = 30
 
 @pytest.fixture(autouse=True)
 def _no_running_loop():
-    """Whatever tests of another file have left running in this thread, as drivers of browsers do."""
+    """Tests of another file may leave a loop in this thread, as drivers of browsers do."""
     loop = asyncio._get_running_loop()
     asyncio._set_running_loop(None)
     yield
