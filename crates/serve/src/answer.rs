@@ -1,6 +1,7 @@
 //! The answer in words: how long the tenant waits that asks least, and whether bounds were kept.
 
 use crate::document::{Answer, LOG, Likeness, PolicyRow, Row, TenantRow};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// The column that is compared.
@@ -55,10 +56,12 @@ fn asking_least(tenants: &[TenantRow], rows: &[Row]) -> (String, String) {
     let most = tenants.iter().map(|tenant| tenant.requests).max().unwrap_or(0);
     let enough = most.div_ceil(10).min(REQUESTS_MIN);
     let asked = |tenant: &TenantRow| tenant.requests as f64 * tenant.cost_s_mean;
-    let waits = |tenant: &TenantRow| {
-        let own = rows.iter().filter(|row| row.tenant == tenant.tenant);
-        own.filter_map(|row| row.waiting_s_p99).fold(0.0, f64::max)
-    };
+    let mut longest_waits: BTreeMap<&str, f64> = BTreeMap::new();
+    for row in rows {
+        let longest = longest_waits.entry(&row.tenant).or_default();
+        *longest = longest.max(row.waiting_s_p99.unwrap_or(0.0));
+    }
+    let waits = |tenant: &TenantRow| longest_waits.get(tenant.tenant.as_str()).copied().unwrap_or(0.0);
     let with_enough = || tenants.iter().filter(|tenant| tenant.requests >= enough);
     let least = with_enough().map(asked).fold(f64::INFINITY, f64::min);
     let as_little: Vec<&TenantRow> = with_enough().filter(|tenant| asked(tenant) <= least * (1.0 + SAME)).collect();

@@ -2,8 +2,7 @@
 
 use crate::requests::{Request, Requests, Served};
 use fairq_link::random::Stream;
-use fairq_sched::units::Weight;
-use fairq_sched::work::policy::{Facts, Policy, Side};
+use fairq_sched::work::policy::{Facts, Policy, Side, per_weight};
 use fairq_sched::work::{Ask, Dispatcher, Settings, Ticket};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -77,23 +76,18 @@ impl Extremes {
     /// The proven bound of `policy` for two tenants, in nanoseconds over weight.
     #[must_use]
     pub fn bound(&self, policy: &dyn Policy, tenants: [u32; 2]) -> Option<u128> {
-        let per_weight = |of: fn(&Side) -> u64| {
-            let each = self.sides.iter().map(|side| over(of(side), side.weight));
+        let greatest = |of: fn(&Side) -> u64| {
+            let each = self.sides.iter().map(|side| per_weight(of(side).into(), side.weight));
             u64::try_from(each.max().unwrap_or(0)).unwrap_or(u64::MAX)
         };
         policy.bound(&Facts {
             seats: self.seats,
             lead: 0,
-            turn_max: per_weight(|side| side.guess_max.max(1)),
-            over_max: per_weight(|side| side.over_max),
+            turn_max: greatest(|side| side.guess_max.max(1)),
+            over_max: greatest(|side| side.over_max),
             sides: tenants.map(|tenant| self.sides[tenant as usize]),
         })
     }
-}
-
-/// `service` over `weight`, rounded up.
-fn over(service: u64, weight: Weight) -> u128 {
-    (u128::from(service) * 1000).div_ceil(u128::from(weight.thousandths()))
 }
 
 /// Serves the requests in the order of `policy`. `told` is given the number of requests that have
